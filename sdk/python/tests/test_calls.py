@@ -322,6 +322,36 @@ def test_executors_and_functions_carry_the_scope(make: Make, stub: Stub) -> None
     assert {event["context"]["threadId"] for event in events} == {"thread-1"}
 
 
+def test_a_wrapped_object_that_is_called_as_a_coroutine_function_is_known_as_one(make: Make) -> None:
+    class Note:
+        async def __call__(self) -> str | None:
+            return current_scope().thread
+
+    weir = make()
+    with weir.trace(thread="thread-1"):
+        note = weir.wrap(Note())
+    assert inspect.iscoroutinefunction(note)
+    assert asyncio.run(note()) == "thread-1"
+
+
+def test_a_generator_tool_whose_end_raises_is_recorded(make: Make, stub: Stub) -> None:
+    weir = make()
+
+    @weir.tool
+    def count() -> Iterator[int]:
+        try:
+            yield 1
+        finally:
+            raise ValueError("at its end")
+
+    body = count()
+    next(body)
+    with pytest.raises(ValueError, match="at its end"):
+        body.close()
+    (event,) = events_of(weir, stub)
+    assert event["status"]["state"] == "error"
+
+
 def test_background_tasks_of_fastapi_await_wrapped_coroutine_functions(make: Make) -> None:
     fastapi = pytest.importorskip("fastapi")
     testclient = pytest.importorskip("fastapi.testclient")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -187,6 +189,23 @@ def test_a_program_that_cannot_start_a_thread_goes_on(make: Make, stub: Stub, mo
     assert weir.flush(5) == (1, 0, 0)
 
 
+def test_a_short_flush_leaves_later_requests_their_time(make: Make, stub: Stub, tmp_path: Path) -> None:
+    weir = make(spool=tmp_path / "spool")
+    weir.flush(0)
+    sender: Any = weir.recorder._sender
+    assert sender._courier.link.timeout == limits.REQUEST_TIMEOUT_S
+
+
+def test_a_warning_that_cannot_be_written_ends_nothing(monkeypatch: Any) -> None:
+    class Closed:
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.delitem(sys.modules, "logging", raising=False)
+    monkeypatch.setattr(sys, "stderr", Closed())
+    Notices().say("problem", "text")
+
+
 def test_a_flush_returns_in_a_signal_handler_that_interrupts_another_flush(
     make: Make, stub: Stub, monkeypatch: Any
 ) -> None:
@@ -203,7 +222,7 @@ def test_a_flush_returns_in_a_signal_handler_that_interrupts_another_flush(
 
     monkeypatch.setattr(Courier, "post", post_interrupted)
     assert weir.flush(30) == (1, 0, 0)
-    assert flushed == [(0, 1, 0)]
+    assert flushed == [(0, 0, 1)]
 
 
 def test_threads_that_record_first_at_the_same_time_share_a_recorder(monkeypatch: Any) -> None:

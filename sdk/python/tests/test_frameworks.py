@@ -95,6 +95,30 @@ def test_langgraph_agent(is_observed: bool, is_async: bool, make: Make, stub: St
     assert _TICKET in llm[0]["properties"]["llm"]["output"]["toolCalls"][0]["arguments"]
 
 
+def test_calls_of_langchain_one_after_another_in_a_task_share_no_scope(make: Make, stub: Stub) -> None:
+    from langchain_core.prompts import ChatPromptTemplate
+    from langchain_openai import ChatOpenAI
+
+    from weir.langchain import weir_callbacks
+
+    weir = make()
+    model = ChatOpenAI(model="text", base_url=_URL, api_key="k")
+    chain = ChatPromptTemplate.from_messages([("user", "{question}")]) | model
+    handler = weir_callbacks(weir)
+
+    async def serve() -> None:
+        for user in ("ada", None):
+            metadata = {"user_id": user} if user else {}
+            await chain.ainvoke({"question": "Hi"}, {"callbacks": [handler], "metadata": metadata})
+            assert current_scope() == Scope()
+
+    asyncio.run(serve())
+    llm, _ = calls(weir, stub)
+    assert [event.get("context", {}).get("userId") for event in llm] == ["ada", None]
+    assert len({event["traceId"] for event in llm}) == 2
+    assert len({event["additionalProperties"]["span.path"] for event in llm}) == 1
+
+
 @pytest.mark.parametrize("is_observed", [False, True], ids=["alone", "with observe"])
 def test_a_model_of_langchain_that_fails_and_one_that_streams(is_observed: bool, make: Make, stub: Stub) -> None:
     from langchain_openai import ChatOpenAI

@@ -105,6 +105,31 @@ def test_proxies_of_the_environment_are_used(monkeypatch: Any) -> None:
     assert link._target == "/base/v1/ingest-events"
 
 
+def test_a_proxy_gets_its_credentials_and_addresses_of_ipv6_their_port(monkeypatch: Any) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    expected = {"Proxy-Authorization": "Basic dXNlcjpwQHNz"}
+    for scheme in ("http", "https"):
+        monkeypatch.setenv(f"{scheme}_proxy", "http://user:p%40ss@[2001:db8::1]")
+        address = parse_address(f"{scheme}://[::1]")
+        link: Any = link_module.Link(address, "key", {}, proxy=link_module.find_proxy(address))
+        connection = link._open()
+        assert (connection.host, connection.port) == ("2001:db8::1", 80)
+        if scheme == "https":
+            tunnel = (connection._tunnel_host, connection._tunnel_port, connection._tunnel_headers)
+            assert tunnel[:2] == ("::1", 443)
+            assert expected.items() <= tunnel[2].items()
+        else:
+            assert link._to_proxy == expected
+
+
+def test_a_proxy_that_cannot_be_read_is_said_and_not_used(make: Any, stub: Stub, monkeypatch: Any) -> None:
+    monkeypatch.setenv("http_proxy", "http://user:p[ss@proxy.example:3128")
+    weir = make()
+    weir.record(llm_event())
+    assert weir.flush() == (1, 0, 0)
+
+
 def test_a_proxy_of_plain_http_gets_the_whole_address(monkeypatch: Any, stub: Stub) -> None:
     monkeypatch.setenv("no_proxy", "")
     monkeypatch.setenv("http_proxy", stub.url.removeprefix("http://"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -158,6 +159,24 @@ def test_a_full_disk_costs_no_event(make: Make, stub: Stub, tmp_path: Path, monk
         weir.record(llm_event())
     assert weir.flush() == (1, 0, 0)
     assert weir.stats().dropped == 0
+
+
+def test_a_segment_that_cannot_be_opened_now_is_sent_later(
+    make: Make, stub: Stub, tmp_path: Path, monkeypatch: Any
+) -> None:
+    failures = [OSError(errno.EMFILE, "Too many open files")]
+    read = file_spool.read_segment
+
+    def read_at_last(segment: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return read(segment)
+
+    monkeypatch.setattr(file_spool, "read_segment", read_at_last)
+    weir = make(spool=tmp_path / "spool")
+    weir.record(llm_event())
+    assert weir.flush() == (1, 0, 0)
+    assert failures == []
 
 
 def test_old_events_are_deleted_and_counted(make: Make, stub: Stub, tmp_path: Path) -> None:

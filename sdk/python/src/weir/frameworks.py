@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from weir.calls.activity import Activity
 from weir.event.errors import describe_error
 from weir.event.json_text import JsonText
-from weir.event.scope import ModelRun, Scope, current_scope, set_scope
+from weir.event.scope import Frame, ModelRun, Scope, current_scope, set_scope
 from weir.event.types import EventError, create_uuid, drop_none
 from weir.limits import RUNS_MAX
 from weir.operation import Operation
@@ -39,6 +39,7 @@ class Run(Operation):
         self.data = data
         self._package = package
         self._previous = current_scope()
+        self._frame = Frame()
         #: The scope that it was begun in, and the name that the other runs of its batch share.
         self.around = self.outer
         self.batch: str | None = None
@@ -59,16 +60,11 @@ class Run(Operation):
 
     def enter(self) -> None:
         """For frameworks that report in the context of the running code."""
+        self._frame.inner = self.inner = self.inner._replace(frame=self._frame)
         set_scope(self.inner)
 
-    def leave(self, others: Iterable[Run]) -> None:
-        if current_scope() is self.inner:
-            set_scope(self._previous)
-            return
-        # Runs of a batch begin before the first of them ends.
-        for other in others:
-            if other._previous is self.inner:
-                other._previous = self._previous
+    def leave(self) -> None:
+        self._frame.outside = self._previous
 
     def end_model(
         self,
@@ -161,7 +157,7 @@ class Runs:
     def close(self, run_id: Any) -> Run | None:
         run = self._runs.pop(run_id, None)
         if run is not None:
-            run.leave(list(self._runs.values()))
+            run.leave()
         return run
 
     def _scope_around(self, name: str | None) -> Scope:

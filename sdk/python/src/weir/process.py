@@ -59,8 +59,10 @@ def flush_on_sigterm(timeout_flush: Callable[[], object]) -> None:
     previous = signal.getsignal(signal.SIGTERM)
 
     def deliver() -> None:
-        timeout_flush()
-        os.kill(os.getpid(), signal.SIGTERM)
+        try:
+            timeout_flush()
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def handle(number: int, frame: object) -> None:
         signal.signal(signal.SIGTERM, previous if previous is not None else signal.SIG_DFL)

@@ -50,7 +50,11 @@ class Recorder:
             return
         # Here, because in a thread nothing may be imported.
         self._address = parse_address(self._options["url"])
-        self._proxy = find_proxy(self._address)
+        try:
+            self._proxy = find_proxy(self._address)
+        except ValueError:
+            self._proxy = None
+            self.notices.say("proxy", "cannot read the proxy's address of the environment, and goes without one.")
         register(self)
         if "spool" in self._options:
             # What earlier processes left is sent also by a program that records nothing.

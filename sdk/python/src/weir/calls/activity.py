@@ -104,8 +104,12 @@ def _generated(body: Generator[Any, Any, Any], activity: Activity) -> Generator[
         try:
             step, argument = body.send, (yield item)
         except GeneratorExit:
-            with inside:
-                body.close()
+            try:
+                with inside:
+                    body.close()
+            except BaseException as error:
+                activity.fail(error)
+                raise
             activity.end(None)
             raise
         except BaseException as error:
@@ -130,8 +134,12 @@ async def _generated_async(body: AsyncGenerator[Any, Any], activity: Activity) -
         try:
             step, argument = body.asend, (yield item)
         except GeneratorExit:
-            with inside:
-                await body.aclose()
+            try:
+                with inside:
+                    await body.aclose()
+            except BaseException as error:
+                activity.fail(error)
+                raise
             activity.end(None)
             raise
         except BaseException as error:
@@ -151,10 +159,11 @@ def wrap(target: Any) -> Any:
             target.submit = _submitting(target.submit)
         return target
     scope = current_scope()._replace(attempts=None)
-    if inspect.iscoroutinefunction(target):
-        # Frameworks await only what they know as such.
-        return instrument(target, lambda args, kwargs: Activity(scope))
     if callable(target):
+        for fn in (target, target.__call__):
+            if inspect.iscoroutinefunction(fn):
+                # Frameworks await only what they know as such.
+                return instrument(fn, lambda args, kwargs: Activity(scope))
         return functools.wraps(target)(functools.partial(run_in, scope, target))
     return bind(target, Activity(scope))
 

@@ -25,10 +25,14 @@ class Notices:
         self._said.add(problem)
         # Not imported for this: it takes time, and in a thread a fork could come in between.
         get_logger = getattr(sys.modules.get("logging"), "getLogger", None)
-        if get_logger is not None:
-            get_logger("weir").warning("weir: %s", text)
-        elif sys.stderr is not None:
-            print(f"weir: {text}", file=sys.stderr)
+        try:
+            if get_logger is not None:
+                get_logger("weir").warning("weir: %s", text)
+            elif sys.stderr is not None:
+                print(f"weir: {text}", file=sys.stderr)
+        except Exception:
+            # A closed pipe, or a filter of the application: neither may end it, or delivery.
+            pass
 
 
 #: Reasons that the application knows already, from its own doing or from the notice of a pause.

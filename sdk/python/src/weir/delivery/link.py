@@ -7,10 +7,11 @@ import encodings.idna  # noqa: F401
 import os
 import sys
 import zlib
+from base64 import b64encode
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from weir.delivery.verdict import Verdict, judge
 from weir.limits import ANSWER_BYTES_MAX, REQUEST_TIMEOUT_S
@@ -34,6 +35,7 @@ class Link:
     ) -> None:
         self._address = address
         self._proxy = proxy
+        self._to_proxy = credentials_of(proxy) if proxy is not None else {}
         self._headers = {**headers, "Authorization": f"Bearer {api_key}", "Content-Type": "application/json"}
         self._connection: HTTPConnection | None = None
         #: Seconds for connecting, and for each read.
@@ -61,7 +63,10 @@ class Link:
         connection = self._connection = self._connection or self._open()
         if connection.sock is not None:
             connection.sock.settimeout(self.timeout)
-        connection.request("POST", self._target, packed, {**self._headers, "Content-Encoding": encoding})
+        headers = {**self._headers, "Content-Encoding": encoding}
+        if self._address.scheme != "https":
+            headers.update(self._to_proxy)
+        connection.request("POST", self._target, packed, headers)
         response = connection.getresponse()
         content = response.read(ANSWER_BYTES_MAX)
         if not response.isclosed():
@@ -71,9 +76,10 @@ class Link:
     def _open(self) -> HTTPConnection:
         address, via = self._address, self._proxy or self._address
         make = HTTPSConnection if address.scheme == "https" else HTTPConnection
-        connection = make(via.hostname or "", via.port, timeout=self.timeout)
+        # A port always: without one http.client looks for it in the address, also in one of IPv6.
+        connection = make(via.hostname or "", port_of(via), timeout=self.timeout)
         if self._proxy is not None and address.scheme == "https":
-            connection.set_tunnel(address.hostname or "", address.port)
+            connection.set_tunnel(address.hostname or "", port_of(address), self._to_proxy)
         return connection
 
     @property
@@ -83,14 +89,38 @@ class Link:
 
 
 def find_proxy(address: SplitResult) -> SplitResult | None:
-    """The proxy that the environment names for an address. Not for a thread: it imports a module."""
+    """The proxy that the environment names for an address. Not for a thread: it imports a module.
+
+    Raises:
+        ValueError: for one whose address cannot be read.
+    """
     # The module takes time. Windows and macOS have proxies in their settings, too.
     if sys.platform not in ("win32", "darwin") and f"{address.scheme}_proxy" not in map(str.lower, os.environ):
         return None
     from urllib.request import getproxies, proxy_bypass
 
     proxy = None if proxy_bypass(address.hostname or "") else getproxies().get(address.scheme)
-    return urlsplit(proxy if "//" in proxy else f"//{proxy}") if proxy else None
+    if not proxy:
+        return None
+    found = urlsplit(proxy if "//" in proxy else f"//{proxy}")
+    port_of(found)
+    return found
+
+
+def port_of(address: SplitResult) -> int:
+    """The port of an address or of a proxy.
+
+    Raises:
+        ValueError: for one that is no number.
+    """
+    return address.port or (443 if address.scheme == "https" else 80)
+
+
+def credentials_of(proxy: SplitResult) -> dict[str, str]:
+    if proxy.username is None:
+        return {}
+    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
 
 
 def compress(body: bytes) -> tuple[str, bytes]:

@@ -266,8 +266,10 @@ class Sender:
                 is_more = self._send_next()
             except Exception as error:
                 is_more = False
-                self._fail(Verdict("retry", f"{type(error).__name__}: {error}"))
+                with self._changed:
+                    self._fail(Verdict("retry", f"{type(error).__name__}: {error}"))
             finally:
+                self._courier.link.timeout = limits.REQUEST_TIMEOUT_S
                 self._pumping.release()
             with self._changed:
                 self._changed.notify_all()

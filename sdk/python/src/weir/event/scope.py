@@ -24,6 +24,14 @@ class ModelRun:
     is_observed = False
 
 
+class Frame:
+    """A run that a framework reports. Its end may be reported in a copy of the context that it was begun in."""
+
+    inner: Scope | None = None
+    #: The scope around, once the run has ended.
+    outside: Scope | None = None
+
+
 class Scope(NamedTuple):
     """Immutable: code that runs later, or elsewhere, can keep it."""
 
@@ -46,6 +54,8 @@ class Scope(NamedTuple):
     model_run: ModelRun | None = None
     #: The tool call that a framework reports: the same tool below does not record it again.
     reported_tool: str | None = None
+    #: The run that set this scope. Those that were made of this one go on when it ends.
+    frame: Frame | None = None
 
     def inside(self, name: object) -> Scope:
         """The scope inside a new span. Deeper events belong to the deepest span that is kept."""
@@ -70,7 +80,10 @@ _current: ContextVar[Scope] = ContextVar("weir.scope", default=_EMPTY)
 
 
 def current_scope() -> Scope:
-    return _current.get()
+    scope = _current.get()
+    while (frame := scope.frame) is not None and frame.inner is scope and frame.outside is not None:
+        scope = frame.outside
+    return scope
 
 
 def set_scope(scope: Scope) -> None:
@@ -85,12 +98,12 @@ class Entered:
         self.scope = scope
 
     def __enter__(self) -> None:
-        self._outer = _current.get()
+        self._outer = current_scope()
         self._inner = self.scope
         self._token = _current.set(self.scope)
 
     def __exit__(self, *error: object) -> None:
-        self.scope = _current.get()
+        self.scope = current_scope()
         # It may have been entered in another context: by a generator in another thread, or that the event loop closes.
         if not self.leave() and self.scope is self._inner:
             _current.set(self._outer)

@@ -78,7 +78,7 @@ class FileSpool:
             try:
                 is_expired = os.stat(segment.path).st_mtime < time.time() - limits.SPOOL_AGE_MAX_S
                 events = [] if is_expired else read_segment(segment)
-            except (OSError, ValueError):
+            except (FileNotFoundError, ValueError):
                 is_expired, events = False, []
             if len(events) < segment.events:
                 on_lost("expired" if is_expired else "damaged", segment.events - len(events))
