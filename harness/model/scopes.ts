@@ -23,6 +23,13 @@ const nothing = {
 };
 const oneStream = '{"A"}';
 const twoStreams = '{"A", "B"}';
+const restored = {
+  ...nothing,
+  Streams: oneStream,
+  Carried: overlapping,
+  PublishesMax: '2',
+  RestoresMax: '1',
+};
 
 export const scopes = {
   queue: {
@@ -52,40 +59,17 @@ export const scopes = {
   restore: {
     name: 'restore',
     about: 'two publishes, an erasure, a revocation, a backup, a restore',
-    constants: {
-      ...nothing,
-      Streams: oneStream,
-      Carried: overlapping,
-      PublishesMax: '2',
-      RestoresMax: '1',
-      ErasuresMax: '1',
-      RevocationsMax: '1',
-    },
+    constants: { ...restored, ErasuresMax: '1', RevocationsMax: '1' },
   },
   expiry: {
     name: 'expiry',
     about: 'two publishes, an erasure, an expiry, a backup, a restore',
-    constants: {
-      ...nothing,
-      Streams: oneStream,
-      Carried: overlapping,
-      PublishesMax: '2',
-      RestoresMax: '1',
-      ErasuresMax: '1',
-      ExpiriesMax: '1',
-    },
+    constants: { ...restored, ErasuresMax: '1', ExpiriesMax: '1' },
   },
   gap: {
     name: 'gap',
     about: 'two publishes, a restore from a backup that the replay window does not reach',
-    constants: {
-      ...nothing,
-      Streams: oneStream,
-      Carried: overlapping,
-      PublishesMax: '2',
-      RestoresMax: '1',
-      EarlyPurgesMax: '1',
-    },
+    constants: { ...restored, EarlyPurgesMax: '1' },
   },
   tail: {
     name: 'tail',
