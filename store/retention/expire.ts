@@ -116,8 +116,8 @@ async function expireAll(database: Database, options: ExpireOptions): Promise<Ex
 }
 
 /**
- * Of media, or of uses. None while the queue is delivered again after a restore: it may have a later use of
- * media, without their bytes.
+ * Spaces with expired media, or uses of media. None while the queue is delivered again after a restore: it
+ * may have a later use of media, without their bytes.
  */
 async function listSpacesWithExpiredMedia(database: Database, expiring: readonly SpaceExpiry[]) {
   const { storedUpTo, replayUpTo } = queuePositions;

@@ -65,7 +65,7 @@ export class KeyUses implements AsyncDisposable {
       if (repeats.size > 0) await this.#writeRepeats([...repeats.values()]);
     } catch (error) {
       for (const [keyId, atMs] of uses) if (!this.#lastUses.has(keyId)) this.#lastUses.set(keyId, atMs);
-      this.#log.warn({ err: error, keys: uses.size }, 'last uses of API keys could not be written');
+      this.#log.warn({ err: error, keys: uses.size }, 'uses of API keys could not be written');
       await leaveReadOnlySession(this.#database.$client, error);
     }
   }
